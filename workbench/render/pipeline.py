@@ -1,7 +1,6 @@
 """The title of a run of a pipeline, its progress and its earlier runs, as lines."""
 
 import itertools
-from collections.abc import Sequence
 from typing import Final
 
 from textual.content import Content
@@ -13,7 +12,6 @@ from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import (
     END_COLUMN,
     cursor_column,
-    empty_page_lines,
     icon_column,
     list_row_style,
 )
@@ -34,7 +32,7 @@ _AROUND_TITLE = 16
 """Cells of a title that the pane's name and the rule take."""
 
 
-_GHOST: Final = (
+PIPELINE_GHOST: Final = (
     "╭──────╮   ╭───────╮   ╭───────╮   ╭─────╮",
     "│ plan ├─┬─┤ build ├─┬─┤ check ├───┤ ask │",
     "╰──────╯ │ ╰───────╯ │ ╰───────╯   ╰─────╯",
@@ -43,43 +41,6 @@ _GHOST: Final = (
     "           ╰───────╯                      ",
 )
 """A pipeline that does not exist, where there is none to draw."""
-
-
-def no_run_lines(
-    heading: str,
-    sentence: str,
-    keys: Sequence[tuple[str, str]],
-    size: tuple[int, int],
-    ink: Ink,
-    glyphs: Glyphs,
-) -> list[Content]:
-    """Return the middle of a pane without a run: a pipeline as it would look, why there is none, and keys.
-
-    Args:
-        heading: What is not there.
-        sentence: What could be there.
-        keys: Keys that lead on, each with what it does.
-        size: Cells and rows of the pane; in a small one the words stand alone at its left.
-        ink: The colours.
-        glyphs: The signs of the terminal.
-    """
-    width, height = size
-    column = max((len(key) for key, _ in keys), default=0) + 3
-    words = [
-        styled(glyphs.line(heading), ink.of("foreground", bold=True)),
-        *([styled(glyphs.line(sentence), ink.of("muted"))] if sentence else []),
-        Content(""),
-        *(
-            styled(key.ljust(column), ink.of("info", bold=True)) + styled(label, ink.of("foreground"))
-            for key, label in keys
-        ),
-    ]
-    ghost = [styled(glyphs.line(line), ink.of("faint")) for line in _GHOST]
-    rows = [*ghost, Content(""), *words]
-    if height < len(rows) + 2 or width < max(row.cell_length for row in rows) + 4:
-        return empty_page_lines(heading, sentence, keys, width, ink, glyphs)
-    above = [Content("")] * ((height - len(rows)) // 2)
-    return [*above, *(Content(" " * ((width - row.cell_length) // 2)) + row for row in rows)]
 
 
 def run_title_facts(

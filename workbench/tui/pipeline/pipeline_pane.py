@@ -328,10 +328,11 @@ class PipelinePane(Pane):
         if self.size.height < _GHOST_FROM:
             rows = empty_page_lines(heading, sentence, keys, width, ink, glyphs)
         else:
-            from workbench.render.pipeline import no_run_lines
+            from workbench.render.empty_place import empty_place_lines
+            from workbench.render.pipeline import PIPELINE_GHOST
 
-            room = width, self.size.height - 1
-            rows = no_run_lines(heading, sentence, keys, room, ink, glyphs)
+            height = self.size.height - 1
+            rows = empty_place_lines(PIPELINE_GHOST, heading, sentence, keys, width, height, ink, glyphs)
         self._words.update(Content("\n").join(rows))
         self.set_title(Content.styled(self._folded_words(), ink.of("muted")), Content(" "))
 
