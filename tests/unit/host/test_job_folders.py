@@ -18,7 +18,11 @@ def journal(tmp_path):
     journal.close()
 
 
-def test_a_job_that_is_over_goes_and_one_that_runs_stays(journal):
+LOOKED_AT = "echo x; until [ -e looked-at ]; do sleep 0.02; done"
+"""Prints, and runs until somebody has looked."""
+
+
+def test_a_job_that_is_over_goes_and_one_that_runs_stays(journal, tmp_path):
     home = journal.home
     jobs = Jobs(home.path, home.key, home.logs / "commands.log")
     folder = home.path / "jobs" / "session" / "mark"
@@ -26,9 +30,12 @@ def test_a_job_that_is_over_goes_and_one_that_runs_stays(journal):
 
     def look(chunk):
         seen.append((is_owned(folder), remove_old_jobs(home, journal, 0.0), folder.is_dir()))
+        (tmp_path / "looked-at").touch()
 
     async def work():
-        command = await jobs.prepare("session", ["echo", "x"], "/", {"PATH": "/bin"}, "mark", life="outlives")
+        command = await jobs.prepare(
+            "session", ["sh", "-c", LOOKED_AT], str(tmp_path), {"PATH": "/bin"}, "mark", life="outlives"
+        )
         seen.append((is_owned(folder), remove_old_jobs(home, journal, 0.0), folder.is_dir()))
         assert orphaned_jobs(home, journal) == [OrphanedJob(session="session", mark="mark")]
         await command.go(look, None, None, 100)
