@@ -1,9 +1,13 @@
 """The zoomed graph takes the rows that it needs; all parts of its step are next to the one that is open."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from tests.support import drawn_runs
 from tests.tui.test_pipeline_pane import play as play
 from workbench.domain.events import ArtifactStored, OutputStreamed, StepChanged
 from workbench.domain.values import StepPlan
+from workbench.tui.pipeline.step_parts import shown_lines
 
 FAILURE = "it ended with exit code 1: tests/test_a.py::test_one PASSED / tests/test_a.py::test_two FAILED"
 
@@ -82,3 +86,10 @@ def test_a_small_empty_pane_has_the_words_alone(play):
         assert "No pipeline runs." in s.text
 
     play(body, None, size=(60, 18))
+
+
+@given(st.lists(st.integers(0, 60), max_size=8), st.integers(0, 120))
+def test_parts_next_to_the_open_one_take_the_rows_that_are_there(counts, room):
+    shown = shown_lines(counts, room)
+    assert all(min(count, 8) <= rows <= count for rows, count in zip(shown, counts, strict=True))
+    assert sum(shown) == min(sum(counts), max(room, sum(min(count, 8) for count in counts)))

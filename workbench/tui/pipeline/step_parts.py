@@ -1,6 +1,6 @@
 """The parts of a step that are not open, one below the other next to the one that is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from textual.content import Content
@@ -13,8 +13,26 @@ from workbench.tui.widgets.text_view import TextView
 from workbench.views.detail_pages import DetailPage, PageSection
 from workbench.views.tools import output_tones
 
-_MOST_LINES: Final = 8
-"""Lines of a part that are seen next to another one."""
+_SHARED_LINES: Final = 8
+"""Lines of a part that are seen in any case."""
+_ROWS_AROUND: Final = 2
+"""The head of a part, and the row below it."""
+
+
+def shown_lines(counts: Sequence[int], room: int) -> list[int]:
+    """Return how many lines of each part are shown: its share, and of the rows that are left the first ones.
+
+    Args:
+        counts: Lines of each part.
+        room: Rows for all of them.
+    """
+    shown = [min(count, _SHARED_LINES) for count in counts]
+    left = room - sum(shown)
+    for number, count in enumerate(counts):
+        more = min(count - shown[number], max(0, left))
+        shown[number] += more
+        left -= more
+    return shown
 
 
 class StepParts(TextView, can_focus=False):
@@ -41,14 +59,23 @@ class StepParts(TextView, can_focus=False):
     def lines_for(self, width: int) -> list[Content]:
         if not self.is_attached:
             return []
-        return [line for part in self._sections for line in self._lines_of(part, max(8, width))]
+        filled = [
+            [number for number, line in enumerate(part.lines) if line.strip()] for part in self._sections
+        ]
+        room = self.size.height - _ROWS_AROUND * len(filled)
+        counts = shown_lines([len(lines) for lines in filled], room)
+        return [
+            line
+            for part, lines, count in zip(self._sections, filled, counts, strict=True)
+            for line in self._lines_of(part, lines, count, max(8, width))
+        ]
 
-    def _lines_of(self, part: PageSection, width: int) -> Iterator[Content]:
+    def _lines_of(
+        self, part: PageSection, filled: Sequence[int], count: int, width: int
+    ) -> Iterator[Content]:
         colours, signs = ink(self), glyphs(self)
-        filled = [number for number, line in enumerate(part.lines) if line.strip()]
-        is_log = part.name == "Log"
-        shown = filled[-_MOST_LINES:] if is_log else filled[:_MOST_LINES]
-        rest = len(filled) - len(shown)
+        is_log, rest = part.name == "Log", len(filled) - count
+        shown = filled[rest:] if is_log else filled[:count]
         more = f"{rest:,} more {'before' if is_log else 'below'}" if rest else ""
         head = Content.styled(f" {part.name}", colours.of("foreground", bold=True))
         rule = signs.line("─") * max(0, width - head.cell_length - len(more) - 4)
