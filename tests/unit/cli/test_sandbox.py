@@ -8,6 +8,7 @@ import sys
 import tempfile
 
 import pytest
+from conftest import Screen
 from msgspec.structs import replace
 
 from tests.support import boxes
@@ -292,8 +293,6 @@ def test_nothing_stays_in_the_temporary_folder(here, monkeypatch, tmp_path):
 
 
 def test_its_output_is_made_safe_on_a_terminal(monkeypatch, capsys):
-    from conftest import Screen
-
     screen = Screen()
     printer = module._Printer(screen)
     printer.feed("ä\x1b]0;title\x07".encode()[:1])
