@@ -16,7 +16,7 @@ def test_the_row_under_decision_stands_over_its_diff_and_is_approved_when_it_was
         await shown.settle()
         lines = shown.text.splitlines()
         assert "router.py" in lines[2] and "router.py" in lines[3]
-        assert "reject" in lines[-1] and "1 of 3" in lines[1]
+        assert "reject" in lines[-1] and "◆ 3" in lines[1]
         assert not any("docs/api.md" in line for line in lines)
         for _ in range(40):
             await shown.press("a")

@@ -162,7 +162,7 @@ def test_an_empty_page_offers_only_what_can_be_done_there(stage):
         await shown.press("6")
         header, title, *_, keys = shown.text.splitlines()
         assert header.startswith(" workbench") and title.startswith("─ 6 Rules")
-        assert " ".join(keys.split()) == "esc back A add d past ones ? all keys"
+        assert " ".join(keys.split()) == "A add │ esc back │ d past ones ? all keys"
         assert [line for line in shown.text.splitlines() if "enter" in line or "esc" in line] == [keys]
 
     play(stage, body)
@@ -174,7 +174,7 @@ def test_a_narrow_page_keeps_the_keys_for_help_and_the_way_back(stage):
     async def body(shown):
         await shown.press("6")
         (keys,) = [line.strip() for line in shown.text.splitlines() if "A add" in line]
-        assert keys.startswith("j k rule  esc back  D revoke  A add  e edit")
+        assert keys.startswith("D revoke  A add  e edit  s run outside  │ j k rule  esc back")
         assert keys.endswith("? all keys")
 
     play(stage, body, size=(80, 24))

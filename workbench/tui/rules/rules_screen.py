@@ -29,7 +29,7 @@ from workbench.text import human
 from workbench.tui.backend import AskedCall, error_text
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.footer_keys import FooterKey, footer_keys
-from workbench.tui.list_page.page import PREVIEW_AFTER
+from workbench.tui.list_page import page
 from workbench.tui.list_page.place import empty_page, no_match
 from workbench.tui.list_page.reader import run_in_thread
 from workbench.tui.list_page.screen import ListScreen
@@ -534,7 +534,7 @@ class RulesScreen(ListScreen, inherit_bindings=False):
         """Try the rule under the cursor on the newest calls once the cursor rests."""
         if self._tries_soon is not None:
             self._tries_soon.stop()
-        self._tries_soon = self.set_timer(PREVIEW_AFTER, partial(self._try, _CALLS_TRIED))
+        self._tries_soon = self.set_timer(page.PREVIEW_AFTER, partial(self._try, _CALLS_TRIED))
 
     def backtest(self) -> None:
         """Try the rule under the cursor on all calls that are known."""
