@@ -85,7 +85,7 @@ def test_a_list_takes_what_the_detail_leaves_and_at_least_four_rows():
         keeps, up_to = random.randint(0, 12), random.randint(0, 40)
         rows = list_height(count, body, detail, keeps=keeps, up_to_cursor=up_to)
         assert 0 <= rows <= min(count, max(body, 0))
-        assert rows == count or rows >= body - 1 - detail, "rows are hidden beside blank ones"
+        assert rows == count or rows >= body - 1 - detail, "rows are hidden while other rows are blank"
         assert body < 16 or rows >= min(count, 4)
         assert rows >= min(count, up_to, body // 2), "the row under the cursor moved"
         if body - 1 >= rows + detail or not rows:

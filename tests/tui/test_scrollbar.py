@@ -30,7 +30,7 @@ def test_without_room_there_is_no_thumb():
 
 
 class Lines(LineView):
-    """Forty lines of which every fourth fills its last cell."""
+    """Forty lines; every fourth one fills its last cell."""
 
     def on_mount(self):
         self.set_line_count(40)

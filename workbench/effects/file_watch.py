@@ -26,8 +26,9 @@ def watch_files(
     """Call `ring`, which must not raise, in another thread when a named file of a folder was touched.
 
     Writes do not ring: a commit is some twenty of them, and nothing can be read before the last. The files
-    may come and go. Returns what ends it; None where this system has no inotify. watchfiles cannot stand in:
-    it looks in steps, and 10 ms of them wake a resting program 90 times a second. Raises OSError.
+    may come and go. Returns a function that ends the watch; None where this system has no inotify. The
+    package watchfiles is not used: it polls, and at 10 ms it wakes an idle program 90 times a second.
+    Raises OSError.
     """
     if sys.platform != "linux":
         return None

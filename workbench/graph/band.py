@@ -87,7 +87,7 @@ class BandFrame(Struct, frozen=True, kw_only=True):
         return max(self.least_gap, gap_width(self.layout.gaps[gap]))
 
     def trunk_x(self, gap: int, trunk: int) -> int:
-        """Return the column of a trunk; trunks stand in the middle of a gap wider than they need."""
+        """Return the column of a trunk; a gap that is wider than needed has its trunks in the middle."""
         spare = self.gap_cells(gap) - gap_width(self.layout.gaps[gap])
         return self.gap_x[gap] + spare // 2 + 1 + 2 * self.layout.gaps[gap].trunks[trunk].column
 

@@ -52,7 +52,7 @@ def offered_tools(config: Config, provider: str, started_with: Sequence[str]) ->
 
 
 class ToolNotOffered(ValueError):
-    """A word names none of the tools that are offered, or there is no word."""
+    """Raised when a word does not name an offered tool, or when there are no words."""
 
     def __init__(self, word: str, near: str) -> None:
         super().__init__(word)

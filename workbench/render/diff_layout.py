@@ -1,7 +1,7 @@
 """One hunk laid out for a width: which line stands on which row, and which words of it changed.
 
-Lines that have little in common are no pair: marking nearly all of a line says nothing. Of a very long line
-the changed parts are shown; in the unified layout each part as it is and as it will be, one below the other.
+Lines that have little in common are not paired: marking nearly all of a line says nothing. A very long line
+is shown as its changed parts; the unified layout shows each part before and after the change.
 """
 
 # Hunks keep their numbers when more of the file is shown. Wider context adds equal lines to what is drawn,
@@ -100,7 +100,7 @@ class HunkLayout:
         return LineRow(start=start, end=end, hang=hang, is_start=not number)
 
     def left_out(self, row: int) -> int:
-        """Return how many characters a row below the head stands for; 0 where it shows its line."""
+        """Return how many characters a row below the head leaves out; 0 if it shows its line."""
         index, _, number = self.places[row]
         short = self._short.get(index)
         return short.rows[number].left_out if short else 0

@@ -160,7 +160,7 @@ def span_bar(row: StepTimes, times: RunTimes, width: int, ink: Ink, glyphs: Glyp
 
 
 def _seen_spans(row: StepTimes) -> Sequence[StepSpan]:
-    """Return its spans without the moments before and after a gate's question: they are no work."""
+    """Return the spans of a step without the moments just before and after the question of a gate."""
     waits = {moment for span in row.spans if span.kind == "waited" for moment in (span.first, span.last)}
     return [
         span

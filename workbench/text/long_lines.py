@@ -28,7 +28,7 @@ _PROBES: Final = 64
 _SHIFTS: Final = tuple(range(1, 17)) + tuple(2**power for power in range(5, 13))
 """Lengths of a change that keeps the length of its line."""
 _MAX_CHANGES: Final = 1_000
-"""Changes of a line that are told apart; the rest of it is one."""
+"""Changes of a line that are separated; the rest of the line is one change."""
 _SEARCHED: Final = 24_000_000
 """Characters of the new line that the search reads, for one line."""
 _COST_OF_FIND: Final = 400

@@ -1,4 +1,4 @@
-"""Touches of files of a folder: which of what the system tells is about them, and that it is told."""
+"""Touches of watched files: which reports of the system count, and that each one is passed on."""
 
 import os
 import struct

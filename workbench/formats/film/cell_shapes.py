@@ -32,7 +32,7 @@ ARMS: Final = {
     if (arms := _arms(unicodedata.name(character := chr(code))))
 }
 ROUND_CORNERS: Final = {"╭": (1, 1), "╮": (-1, 1), "╰": (1, -1), "╯": (-1, -1)}
-"""On which side a round corner goes on, across and down."""
+"""The sides to which a round corner leads: across and down."""
 BLOCKS: Final = {
     # From which eighth to which, across and down.
     "█": (0, 8, 0, 8), "▌": (0, 4, 0, 8), "▐": (4, 8, 0, 8), "▀": (0, 8, 0, 4), "▄": (0, 8, 4, 8),

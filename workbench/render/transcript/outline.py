@@ -40,7 +40,7 @@ class Outline:
             self._left_out += 1
 
     def parts(self) -> Iterator[str]:
-        """Yield the list; nothing where there are no entries."""
+        """Yield the list, or nothing if there are no entries."""
         if not self._entries:
             return
         yield '<nav id="outline" aria-label="Prompts and approvals">\n<ol>\n'
